@@ -6,16 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "collector/log/log.h"
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * WF_NS_PER_S + t.tv_nsec;
-}
+#include "collector/util/clock.h"
 
 /* Whose line it is. Each template has lines of its own, so that whoever reads that one is waited for reads that it came. */
 static uint64_t hash_of(const struct decoder_event *e)
@@ -81,7 +74,7 @@ void events_log(void *ctx, const struct decoder_event *e)
     if (debug && log_get_level() < LOG_LEVEL_DEBUG) {
         return;
     }
-    if (!log_allow(kind, hash_of(e), monotonic_ns(), &suppressed)) {
+    if (!log_allow(kind, hash_of(e), clock_monotonic_ns(), &suppressed)) {
         return;
     }
     char who[80];

@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "collector/command/command.h"
@@ -24,6 +23,7 @@
 #include "collector/ledger/ledger.h"
 #include "collector/output/output.h"
 #include "collector/pipeline/pipeline.h"
+#include "collector/util/clock.h"
 
 struct replay {
     const struct options *options;
@@ -38,13 +38,6 @@ struct replay {
     int code;              /* the reader's */
     int64_t began_ns;
 };
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * WF_NS_PER_S + ts.tv_nsec;
-}
 
 /* The reader's thread while it runs, else the main thread. */
 static void say(void *ctx, const char *text)
@@ -88,7 +81,8 @@ static void measure_files(struct replay *replay)
 
 static void draw(struct replay *replay)
 {
-    struct progress_state state = {.octets_total = replay->octets_total, .now_ns = monotonic_ns()};
+    struct progress_state state = {.octets_total = replay->octets_total,
+                                   .now_ns = clock_monotonic_ns()};
     /* relaxed: numbers to look at */
     state.octets_read = atomic_load_explicit(&replay->reader.octets_read, memory_order_relaxed);
     if (replay->sender) {
@@ -122,7 +116,7 @@ static void fill_ledger(const struct replay *replay, const struct replay_tally *
         .frames_other = tally->other,
         .frames_broken = tally->broken,
         .fragments_joined = tally->joined,
-        .elapsed_ns = monotonic_ns() - replay->began_ns,
+        .elapsed_ns = clock_monotonic_ns() - replay->began_ns,
     };
     command_parts_ledger(&replay->parts, ledger);
 }
@@ -288,7 +282,7 @@ static int conclude_send(struct replay *replay)
                 " frames) to %s in %.1f s\n",
                 tally->datagrams - tally->unsent, tally->octets, tally->frames,
                 replay->options->send,
-                (double)(monotonic_ns() - replay->began_ns) / (double)WF_NS_PER_S);
+                (double)(clock_monotonic_ns() - replay->began_ns) / (double)WF_NS_PER_S);
     }
     return code;
 }
@@ -352,7 +346,7 @@ int command_replay(const struct options *options)
                             .stop_fd = -1,
                             .done_fd = -1,
                             .signal_fd = -1,
-                            .began_ns = monotonic_ns(),
+                            .began_ns = clock_monotonic_ns(),
                             .reader.lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_t thread;
     sigset_t signals;

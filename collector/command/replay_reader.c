@@ -10,17 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/util/clock.h"
+
 #define FRAGMENT_BYTES 16777216
 #define WHY_LEN        512
 #define POSITION_EVERY 256 /* frames */
 #define MAX_WAIT_NS    1e18
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * WF_NS_PER_S + ts.tv_nsec;
-}
 
 __attribute__((format(printf, 2, 3))) static void say(struct replay_reader *reader,
                                                       const char *format, ...)
@@ -98,7 +93,7 @@ static bool pace(struct replay_reader *reader, int64_t time_ns)
     if (reader->options->speed <= 0) {
         return true;
     }
-    int64_t now_ns = monotonic_ns();
+    int64_t now_ns = clock_monotonic_ns();
     if (!reader->has_pace) {
         reader->has_pace = true;
         reader->pace_capture_ns = time_ns;
@@ -117,7 +112,7 @@ static bool pace(struct replay_reader *reader, int64_t time_ns)
         int64_t left_ns = due_ns - now_ns;
         struct timespec left = {.tv_sec = left_ns / WF_NS_PER_S, .tv_nsec = left_ns % WF_NS_PER_S};
         (void)ppoll(&stop, 1, &left, NULL);
-        now_ns = monotonic_ns();
+        now_ns = clock_monotonic_ns();
     }
     return !is_stopped(reader);
 }

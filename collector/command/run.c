@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <uv.h>
@@ -25,6 +24,7 @@
 #include "collector/log/log.h"
 #include "collector/output/output.h"
 #include "collector/pipeline/pipeline.h"
+#include "collector/util/clock.h"
 
 #define WANTED_BUFFER       (32U << 20)
 #define TICK_MS             1000
@@ -53,13 +53,6 @@ struct run {
     int64_t began_ns, ended_ns;
 };
 
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return t.tv_sec * WF_NS_PER_S + t.tv_nsec;
-}
-
 static void fill_ledger(const struct run *run, struct ledger *ledger)
 {
     *ledger = (struct ledger){0};
@@ -71,7 +64,7 @@ static void fill_ledger(const struct run *run, struct ledger *ledger)
         ledger->octets_received += info.octets;
         ledger->kernel_dropped += info.kernel_dropped;
     }
-    ledger->elapsed_ns = clock_ns(CLOCK_MONOTONIC) - run->began_ns;
+    ledger->elapsed_ns = clock_monotonic_ns() - run->began_ns;
 }
 
 /* --- while it runs --- */
@@ -135,7 +128,7 @@ static void report_output_losses(struct run *run, int64_t seconds)
 
 static void report_losses(struct run *run)
 {
-    int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    int64_t now_ns = clock_monotonic_ns();
     int64_t seconds = (now_ns - run->told_ns + WF_NS_PER_S - 1) / WF_NS_PER_S;
     if (output_is_gone(run->parts.output)) {
         return; /* whoever went away does not want to be told */
@@ -189,7 +182,7 @@ static void end_loop(struct run *run)
 {
     if (!run->ending) {
         run->ending = true;
-        run->ended_ns = clock_ns(CLOCK_MONOTONIC);
+        run->ended_ns = clock_monotonic_ns();
         uv_stop(&run->loop);
     }
 }
@@ -197,7 +190,7 @@ static void end_loop(struct run *run)
 static void on_tick(uv_timer_t *tick)
 {
     struct run *run = tick->data;
-    pipeline_expire(run->parts.pipeline, clock_ns(CLOCK_REALTIME));
+    pipeline_expire(run->parts.pipeline, clock_wall_ns());
     report_reopens(run);
     if (++run->n_ticks % DROP_REPORT_TICKS == 0) {
         report_losses(run);
@@ -366,7 +359,7 @@ static void *wait_for_second_signal(void *arg)
             atomic_load_explicit(&i->is_over, memory_order_relaxed)) {
             return NULL;
         }
-    } while (number == SIGUSR2 || clock_ns(CLOCK_MONOTONIC) - i->first_ns < SAME_SIGNAL_NS);
+    } while (number == SIGUSR2 || clock_monotonic_ns() - i->first_ns < SAME_SIGNAL_NS);
     log_warn("SIG%s again: what is not sent yet is given up and counted", sigabbrev_np(number));
     output_stop(i->output, true);
     return NULL;
@@ -425,7 +418,7 @@ static int conclude(struct run *run)
 
 int command_run(const struct options *options)
 {
-    struct run run = {.options = options, .began_ns = clock_ns(CLOCK_MONOTONIC)};
+    struct run run = {.options = options, .began_ns = clock_monotonic_ns()};
     run.told_ns = run.began_ns;
     int code = command_parts_open(&run.parts, options, false);
     if (code != EXIT_CODE_OK) {

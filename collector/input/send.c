@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/util/clock.h"
+
 #define GROUP          16
 #define MAX_PER_SECOND 40000
 #define SEND_BUFFER    (4 << 20)
@@ -23,13 +25,6 @@ struct sender {
     int64_t group_began_ns;
     uint64_t n_refused;
 };
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return ts.tv_sec * WF_NS_PER_S + ts.tv_nsec;
-}
 
 /* "HOST:PORT" in two; false when it is not. */
 static bool split(const char *to, char *host, size_t host_len, const char **port)
@@ -123,7 +118,7 @@ int sender_open(const char *to, struct sender **sender, char *why, size_t why_le
 static void pace(struct sender *sender)
 {
     if (sender->n_in_group == 0) {
-        sender->group_began_ns = monotonic_ns();
+        sender->group_began_ns = clock_monotonic_ns();
     }
     if (++sender->n_in_group < GROUP) {
         return;

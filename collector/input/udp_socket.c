@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector/util/clock.h"
+
 int udp_scratch_init(struct udp_scratch *scratch)
 {
     memset(scratch, 0, sizeof(*scratch));
@@ -172,13 +174,6 @@ static int64_t read_control(struct udp_socket *s, struct msghdr *h)
     return received_ns;
 }
 
-static int64_t wall_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return t.tv_sec * WF_NS_PER_S + t.tv_nsec;
-}
-
 /* The octets of message i: in its slot, or put together from slot and spill. */
 static const uint8_t *octets_of(struct udp_scratch *scratch, const uint8_t *slot, unsigned i,
                                 size_t len)
@@ -214,7 +209,7 @@ unsigned udp_socket_read(struct udp_socket *s, struct udp_scratch *scratch,
         datagram.exporter = address_of(&scratch->from[i], &datagram.port);
         datagram.received_ns = read_control(s, h);
         if (!datagram.received_ns) {
-            datagram.received_ns = wall_clock();
+            datagram.received_ns = clock_wall_ns();
         }
         octets += datagram.len;
         /* When one before was dropped (a large one over its budget) this one moves down a slot. */

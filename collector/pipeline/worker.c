@@ -10,7 +10,8 @@
 #include "collector/pipeline/worker.h"
 
 #include <signal.h>
-#include <time.h>
+
+#include "collector/util/clock.h"
 
 #define WAITING_OCTETS (4U << 20)
 
@@ -161,13 +162,6 @@ static void decode_batch(struct worker *w, const struct batch *batch)
     atomic_store_explicit(&w->published_refused, w->refused, memory_order_relaxed);
 }
 
-static int64_t wall_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return t.tv_sec * WF_NS_PER_S + t.tv_nsec;
-}
-
 static struct batch *take_batch(struct worker *w)
 {
     struct batch_queue *queue = w->pipeline->queue;
@@ -185,7 +179,7 @@ static void *work(void *arg)
     bool ordered = w->pipeline->config.ordered;
     struct batch *batch;
     while ((batch = take_batch(w)) != NULL) {
-        w->now_ns = ordered ? 0 : wall_clock();
+        w->now_ns = ordered ? 0 : clock_wall_ns();
         w->number = batch->sequence;
         decode_batch(w, batch);
         batch_queue_give_back(w->pipeline->queue, batch);
