@@ -257,10 +257,11 @@ out:
     return done;
 }
 
-/* The first field, in template order, that is the element and can be read. */
+/* The last field, in template order, that is the element and can be read: of the headers of a tunnel the inner one (Cisco's
+ * SRv6 sends the ports and protocol of both), and what Filebeat takes. */
 static struct ecs_role role_of(const struct plan *plan, const struct mapping_element *element)
 {
-    for (size_t i = 0; i < plan->n_fields; i++) {
+    for (size_t i = plan->n_fields; i-- > 0;) {
         const struct plan_field *field = &plan->field[i];
         if (field->pen != element->pen || field->id != element->id || field->hidden ||
             field->scope) {

@@ -90,6 +90,8 @@ static const char closing[] =
     "\n"
     "* An element that a template has more than once is an array of its values, in order.\n"
     "* Integers read by the length that they have on the wire, 1 to 8 octets.\n"
+    "* Repeated elements are an array in order; ECS members take the last one (of a tunnel, the "
+    "inner header's).\n"
     "* Fields of zero length are left out, but for strings of variable length: \"\".\n"
     "* Elements that the registry does not know, and values whose length does not fit the type, "
     "are left out; with\n"

@@ -65,7 +65,8 @@ struct text {
 
 static uint16_t find_field(const struct plan *plan, uint16_t id)
 {
-    for (uint16_t i = 0; i < plan->n_fields; i++) {
+    for (uint16_t i = plan->n_fields;
+         i-- > 0;) { /* the last of repeated ones: see role_of in ecs_compile.c */
         if (plan->field[i].pen == ELEMENT_PEN_IANA && plan->field[i].id == id &&
             !plan->field[i].scope) {
             return i;

@@ -530,8 +530,8 @@ static void repeated_elements_are_arrays_in_order(void)
     EXPECT(&h, "netflow.source_ipv4_address", "[\"192.0.2.7\",\"192.0.2.8\"]");
     EXPECT(&h, "netflow.octet_delta_count", "[1,2]");
     EXPECT(&h, "netflow.mpls_top_label_stack_section", "[[1,2,3],[4,5,6]]");
-    EXPECT(&h, "source.ip", "\"192.0.2.7\"");
-    EXPECT(&h, "source.bytes", "1");
+    EXPECT(&h, "source.ip", "\"192.0.2.8\"");
+    EXPECT(&h, "source.bytes", "2");
     harness_close(&h);
 }
 
