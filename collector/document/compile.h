@@ -28,7 +28,6 @@ struct document {
     char *agent_id;                  /* the same */
     struct document *self;           /* for plan_hooks.ctx, which knows no const */
     const struct document_encoder *encoder;
-    struct buffer agent; /* ecs, live: pre-rendered members for agent, host */
 };
 
 struct document_writer {

@@ -55,7 +55,6 @@ void document_free(struct document *document)
     }
     free(document->host_name);
     free(document->agent_id);
-    buffer_deinit(&document->agent);
     free(document);
 }
 

@@ -62,8 +62,3 @@ void hash_remove(struct hash *hash, struct hash_link *item)
     *at = item->next;
     hash->n_items--;
 }
-
-size_t hash_bytes(const struct hash *hash)
-{
-    return hash->n_slots * sizeof(struct hash_link *);
-}

@@ -28,8 +28,6 @@ void hash_deinit(struct hash *hash);
 int hash_insert(struct hash *hash, struct hash_link *item, uint64_t value);
 /* The item must be in the table. */
 void hash_remove(struct hash *hash, struct hash_link *item);
-/* Octets of the slots. */
-size_t hash_bytes(const struct hash *hash);
 
 /* First item of the chain for this value: the caller compares ->hash and the key. May be NULL. */
 static inline struct hash_link *hash_chain(const struct hash *hash, uint64_t value)
